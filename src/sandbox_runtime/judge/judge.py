@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.custom_extraction import extract_custom_blocks
-from sandbox_runtime.judge.judge_loop import Loop
 from sandbox_runtime.judge.rows import RowId, Rows, provided_row, provided_rows
 from sandbox_runtime.judge.text_workers import TextWorkers
 from sandbox_runtime.model import Benchmark, Completion, Dataset, Options, Prompt, Row, Trial, Verdict
+
+if TYPE_CHECKING:
+    from sandbox_runtime.judge.judge_loop import Loop
 
 MAX_ROWS = 1_000_000
 _ROWS_PER_CHUNK = 32

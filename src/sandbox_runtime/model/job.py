@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model.limits import Limits
-from sandbox_runtime.model.outcome import Outcome
+
+if TYPE_CHECKING:
+    from sandbox_runtime.model.outcome import Outcome
 
 MAX_NAME_BYTES = 4096
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from sandbox_runtime.model.job import File
+if TYPE_CHECKING:
+    from sandbox_runtime.model.job import File
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sandbox_runtime.perf.crash import CrashResult
+if TYPE_CHECKING:
+    from sandbox_runtime.perf.crash import CrashResult
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,18 +5,21 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from sandbox_runtime.engine import Admission
 from sandbox_runtime.errors import NotFound
 from sandbox_runtime.model import Session
-from sandbox_runtime.sessions.executions.usage import UsageRecorder
-from sandbox_runtime.sessions.lifecycle.snapshots import SessionSnapshots
 from sandbox_runtime.sessions.nodes.node import NodeHost
 from sandbox_runtime.sessions.options import SessionOptions
-from sandbox_runtime.sessions.registry import SessionRegistry
-from sandbox_runtime.store import SessionFilter, Store
 from sandbox_runtime.telemetry import Log, SessionMetrics
 from sandbox_runtime.workspace.ledger import Ledger
+
+if TYPE_CHECKING:
+    from sandbox_runtime.engine import Admission
+    from sandbox_runtime.sessions.executions.usage import UsageRecorder
+    from sandbox_runtime.sessions.lifecycle.snapshots import SessionSnapshots
+    from sandbox_runtime.sessions.registry import SessionRegistry
+    from sandbox_runtime.store import SessionFilter, Store
 
 _PAGE = 500
 

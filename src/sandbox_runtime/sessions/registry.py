@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from sandbox_runtime import timestamps
@@ -14,10 +15,12 @@ from sandbox_runtime.engine.terminals import Terminal
 from sandbox_runtime.errors import Conflict, TooMany
 from sandbox_runtime.model import Artifact, AuditEntry, Execution, Session, SessionState
 from sandbox_runtime.sessions.executions.output import OutputLog
-from sandbox_runtime.sessions.lifecycle.fork_pool import ForkPool
 from sandbox_runtime.sessions.nodes.node import Environment
 from sandbox_runtime.workspace.digest import Digests
 from sandbox_runtime.workspace.ledger import Charge
+
+if TYPE_CHECKING:
+    from sandbox_runtime.sessions.lifecycle.fork_pool import ForkPool
 
 _FULL_RETRY_S = 2.0
 MAX_TERMINALS = 4

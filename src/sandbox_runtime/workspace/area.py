@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.model import File
 from sandbox_runtime.model.job import check_file_name
+
+if TYPE_CHECKING:
+    from sandbox_runtime.model import File
 
 
 class Area(Protocol):

@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from sandbox_runtime.errors import PlatformFault, RequestError, TooMany, Unavailable
 from sandbox_runtime.judge.batches.config import LineConfig, read_config
 from sandbox_runtime.judge.batches.jsonl import BatchLine, LineResult, refused_line, to_line_result
-from sandbox_runtime.judge.judge import Judge
 from sandbox_runtime.judge.metrics import groups_of
 from sandbox_runtime.model import Blame, Reason, Verdict
+
+if TYPE_CHECKING:
+    from sandbox_runtime.judge.judge import Judge
 
 LineJudge = Callable[[BatchLine, LineConfig], Awaitable[tuple[Verdict, Mapping[str, str]]]]
 """(completion, options) → the verdict, and the groups of its problem."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sandbox_runtime import timestamps
 from sandbox_runtime.errors import NotFound, TooMany
@@ -10,8 +11,10 @@ from sandbox_runtime.sessions import ids
 from sandbox_runtime.sessions.audit import entry
 from sandbox_runtime.sessions.deps import SessionDeps
 from sandbox_runtime.sessions.executions import run_request
-from sandbox_runtime.sessions.lifecycle.lifecycle import Lifecycle
 from sandbox_runtime.sessions.registry import LiveContext, LiveSession
+
+if TYPE_CHECKING:
+    from sandbox_runtime.sessions.lifecycle.lifecycle import Lifecycle
 
 _RETRY_S = 2.0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
 
 from sandbox_runtime.engine.terminals import Size, Terminal
 from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound
@@ -12,10 +13,12 @@ from sandbox_runtime.sessions.deps import SessionDeps
 from sandbox_runtime.sessions.executions.executor import Executor
 from sandbox_runtime.sessions.executions.output import OutputPiece, parse_offsets, stored_pieces
 from sandbox_runtime.sessions.executions.runner import CANCELLED
-from sandbox_runtime.sessions.lifecycle.lifecycle import Lifecycle
 from sandbox_runtime.sessions.registry import LiveExecution
 from sandbox_runtime.sessions.specs import ExecutionSpec
 from sandbox_runtime.store import ArtifactFilter, ExecutionFilter, Page
+
+if TYPE_CHECKING:
+    from sandbox_runtime.sessions.lifecycle.lifecycle import Lifecycle
 
 MAX_WAIT_S = 3600.0
 _MAX_ARTIFACTS = 1000

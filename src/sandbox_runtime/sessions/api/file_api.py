@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sandbox_runtime.model import FileRecord, SessionMode, StorageKind
 from sandbox_runtime.sessions.audit import entry
 from sandbox_runtime.sessions.deps import SessionDeps
 from sandbox_runtime.sessions.executions.usage import absolute_path
-from sandbox_runtime.sessions.lifecycle.lifecycle import Lifecycle
 from sandbox_runtime.sessions.maintenance import storage
 from sandbox_runtime.sessions.registry import LiveSession
 from sandbox_runtime.store import Page
 from sandbox_runtime.workspace.ledger import Charge
 from sandbox_runtime.workspace.session_files import FileBounds, SessionFiles
+
+if TYPE_CHECKING:
+    from sandbox_runtime.sessions.lifecycle.lifecycle import Lifecycle
 
 
 class FileApi:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
 from sandbox_runtime.model.limits import MIB
-from sandbox_runtime.sessions.registry import LiveExecution
+
+if TYPE_CHECKING:
+    from sandbox_runtime.sessions.registry import LiveExecution
 
 MAX_EXECUTIONS, MAX_BYTES = 2000, 512 * MIB
 

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import itertools
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sandbox_runtime import timestamps
 from sandbox_runtime.engine.environments import PlannedRun, RunResult
@@ -14,14 +15,16 @@ from sandbox_runtime.engine.run.command import is_dead_on_arrival
 from sandbox_runtime.errors import NotFound, PlatformFault, SandboxError
 from sandbox_runtime.model import ExecutionState, SessionMode
 from sandbox_runtime.retry import Backoff, retry
-from sandbox_runtime.sessions.deps import SessionDeps
 from sandbox_runtime.sessions.executions import artifacts, result
-from sandbox_runtime.sessions.executions.recent import RecentExecutions
-from sandbox_runtime.sessions.executions.slots import ExecutionSlots
-from sandbox_runtime.sessions.executions.writer import ExecutionWriter
 from sandbox_runtime.sessions.maintenance import storage
-from sandbox_runtime.sessions.registry import LiveContext, LiveExecution, LiveSession, Slots
 from sandbox_runtime.sessions.specs import ExecutionSpec
+
+if TYPE_CHECKING:
+    from sandbox_runtime.sessions.deps import SessionDeps
+    from sandbox_runtime.sessions.executions.recent import RecentExecutions
+    from sandbox_runtime.sessions.executions.slots import ExecutionSlots
+    from sandbox_runtime.sessions.executions.writer import ExecutionWriter
+    from sandbox_runtime.sessions.registry import LiveContext, LiveExecution, LiveSession, Slots
 
 CANCELLED, SHUT_DOWN = "cancelled", "the server was shut down while it ran"
 

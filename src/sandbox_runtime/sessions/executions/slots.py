@@ -9,10 +9,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
 
 from sandbox_runtime.errors import PlatformFault, TooMany
-from sandbox_runtime.sessions.deps import SessionDeps
-from sandbox_runtime.sessions.registry import LiveExecution, LiveSession
+
+if TYPE_CHECKING:
+    from sandbox_runtime.sessions.deps import SessionDeps
+    from sandbox_runtime.sessions.registry import LiveExecution, LiveSession
 
 
 class ExecutionSlots:

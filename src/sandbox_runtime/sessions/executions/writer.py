@@ -11,14 +11,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
+from typing import TYPE_CHECKING
 
 from sandbox_runtime import timestamps
 from sandbox_runtime.errors import Conflict, NotFound, SandboxError
 from sandbox_runtime.model import Execution
 from sandbox_runtime.retry import Backoff, retry
 from sandbox_runtime.sessions.executions.result import Fields
-from sandbox_runtime.sessions.registry import LiveExecution
-from sandbox_runtime.store import Store
+
+if TYPE_CHECKING:
+    from sandbox_runtime.sessions.registry import LiveExecution
+    from sandbox_runtime.store import Store
 
 INSERT_AFTER_S = 0.05
 _BACKOFF = Backoff(retries=4, first_s=0.2)

@@ -7,6 +7,7 @@ environment is opened.
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
 from sandbox_runtime import timestamps
 from sandbox_runtime.errors import Conflict, SandboxError, TooMany
@@ -16,7 +17,6 @@ from sandbox_runtime.sessions.audit import session_entry
 from sandbox_runtime.sessions.deps import SessionDeps
 from sandbox_runtime.sessions.executions import run_request
 from sandbox_runtime.sessions.lifecycle.environment_opener import EnvironmentOpener
-from sandbox_runtime.sessions.lifecycle.live_sessions import LiveSessions
 from sandbox_runtime.sessions.lifecycle.placement import Placement, PlacementKind, PlacementRequest, choose
 from sandbox_runtime.sessions.lifecycle.template_cache import TemplateCache
 from sandbox_runtime.sessions.lifecycle.transitions import Transitions
@@ -26,6 +26,9 @@ from sandbox_runtime.sessions.nodes.node import Environment, NodeHost
 from sandbox_runtime.sessions.registry import LiveSession
 from sandbox_runtime.sessions.specs import SessionSpec
 from sandbox_runtime.store import SessionFilter
+
+if TYPE_CHECKING:
+    from sandbox_runtime.sessions.lifecycle.live_sessions import LiveSessions
 
 _RETRY_S = 5.0
 

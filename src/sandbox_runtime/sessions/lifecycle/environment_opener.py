@@ -6,15 +6,18 @@ A fault is retried once. After repeated faults the node's circuit breaker refuse
 from __future__ import annotations
 
 import contextlib
+from typing import TYPE_CHECKING
 
 from sandbox_runtime.errors import Conflict, NotFound, PlatformFault
 from sandbox_runtime.model import PoolSizes, Resources, Session, SessionMode, Template
 from sandbox_runtime.retry import Backoff, retry
-from sandbox_runtime.sessions.deps import SessionDeps
 from sandbox_runtime.sessions.lifecycle.pool import EnvironmentKind, EnvironmentPool
-from sandbox_runtime.sessions.lifecycle.template_cache import TemplateCache
 from sandbox_runtime.sessions.maintenance.breaker import Breaker
 from sandbox_runtime.sessions.nodes.node import Environment
+
+if TYPE_CHECKING:
+    from sandbox_runtime.sessions.deps import SessionDeps
+    from sandbox_runtime.sessions.lifecycle.template_cache import TemplateCache
 
 BUDGET_S = 10.0
 _BACKOFF = Backoff(retries=1, first_s=0.1, max_s=0.1)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+from typing import TYPE_CHECKING
 
 from sandbox_runtime import timestamps
 from sandbox_runtime.engine.contexts import copy
@@ -16,13 +17,15 @@ from sandbox_runtime.model import Session, SessionMode, SessionState
 from sandbox_runtime.sessions import ids
 from sandbox_runtime.sessions.deps import SessionDeps
 from sandbox_runtime.sessions.executions import run_request
-from sandbox_runtime.sessions.lifecycle.creator import SessionCreator
 from sandbox_runtime.sessions.lifecycle.environment_opener import EnvironmentOpener
 from sandbox_runtime.sessions.lifecycle.fork_pool import ForkPool, PreparedFork
 from sandbox_runtime.sessions.lifecycle.transitions import Transitions
 from sandbox_runtime.sessions.maintenance import storage
 from sandbox_runtime.sessions.registry import LiveContext, LiveSession
 from sandbox_runtime.workspace.session_files import SessionFiles
+
+if TYPE_CHECKING:
+    from sandbox_runtime.sessions.lifecycle.creator import SessionCreator
 
 MAX_CONCURRENT = 4
 MAX_POOLS = 8

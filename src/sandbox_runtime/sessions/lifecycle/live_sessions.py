@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from sandbox_runtime import timestamps
 from sandbox_runtime.errors import Conflict, NotFound, Unavailable
 from sandbox_runtime.model import Session, SessionMode, SessionState
 from sandbox_runtime.sessions import machine
 from sandbox_runtime.sessions.deps import SessionDeps
-from sandbox_runtime.sessions.lifecycle.environment_opener import EnvironmentOpener
 from sandbox_runtime.sessions.lifecycle.transitions import Transitions
 from sandbox_runtime.sessions.maintenance import storage
 from sandbox_runtime.sessions.nodes.node import Environment
 from sandbox_runtime.sessions.registry import LiveSession, Slots
+
+if TYPE_CHECKING:
+    from sandbox_runtime.sessions.lifecycle.environment_opener import EnvironmentOpener
 
 
 class LiveSessions:

@@ -9,10 +9,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
 
 from sandbox_runtime.errors import Conflict
-from sandbox_runtime.sessions.executions.slots import ExecutionSlots
-from sandbox_runtime.sessions.registry import LiveSession
+
+if TYPE_CHECKING:
+    from sandbox_runtime.sessions.executions.slots import ExecutionSlots
+    from sandbox_runtime.sessions.registry import LiveSession
 
 _LOCK_WITHIN_S = 10.0
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
 from sandbox_runtime.errors import Conflict
 from sandbox_runtime.model import Template
-from sandbox_runtime.sessions.deps import SessionDeps
+
+if TYPE_CHECKING:
+    from sandbox_runtime.sessions.deps import SessionDeps
 
 _VALID_S = 2.0
 

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sandbox_runtime import timestamps
 from sandbox_runtime.errors import Conflict, SandboxError
 from sandbox_runtime.model import Session, SessionMode
 from sandbox_runtime.sessions import machine
 from sandbox_runtime.sessions.audit import entry, session_entry
-from sandbox_runtime.sessions.deps import SessionDeps
-from sandbox_runtime.sessions.executions.executor import Executor
 from sandbox_runtime.sessions.lifecycle import pause
-from sandbox_runtime.sessions.registry import LiveSession
+
+if TYPE_CHECKING:
+    from sandbox_runtime.sessions.deps import SessionDeps
+    from sandbox_runtime.sessions.executions.executor import Executor
+    from sandbox_runtime.sessions.registry import LiveSession
 
 _MAX_ATTEMPTS = 5
 _CLOSE_WITHIN_S = 60.0

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from sandbox_runtime import timestamps
 from sandbox_runtime.model import Session, SessionState
 from sandbox_runtime.model.health import CheckKind, Health, HealthCheck, HealthStatus
-from sandbox_runtime.sessions.registry import LiveSession
+
+if TYPE_CHECKING:
+    from sandbox_runtime.sessions.registry import LiveSession
 
 NEARLY_FULL, FULL = 0.9, 0.99
 

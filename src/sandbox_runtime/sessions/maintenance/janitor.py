@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sandbox_runtime import timestamps
 from sandbox_runtime.errors import Conflict, NotFound, SandboxError
@@ -14,11 +15,13 @@ from sandbox_runtime.model.session import ENDED_SESSION_STATES, LIVE_SESSION_STA
 from sandbox_runtime.sessions import machine
 from sandbox_runtime.sessions.deps import SessionDeps
 from sandbox_runtime.sessions.executions.executor import Executor
-from sandbox_runtime.sessions.lifecycle.lifecycle import Lifecycle
 from sandbox_runtime.sessions.maintenance.storage_watcher import WATCH_EVERY_S, StorageWatcher
 from sandbox_runtime.sessions.maintenance.supervisor import Supervisor
 from sandbox_runtime.sessions.registry import LiveSession
 from sandbox_runtime.store import NodeFilter, RetentionPolicy, SessionFilter
+
+if TYPE_CHECKING:
+    from sandbox_runtime.sessions.lifecycle.lifecycle import Lifecycle
 
 _PAGE = 200
 _SILENT_NODE = "its node has sent no heartbeat for a while"

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from sandbox_runtime.model import Session, StorageKind
 from sandbox_runtime.quantities import MIB
-from sandbox_runtime.sessions.deps import SessionDeps
-from sandbox_runtime.sessions.registry import LiveSession
+
+if TYPE_CHECKING:
+    from sandbox_runtime.sessions.deps import SessionDeps
+    from sandbox_runtime.sessions.registry import LiveSession
 
 RESERVED_BYTES = MIB
 """Minimum charge of a session, for its folders and what the kernel keeps for them."""

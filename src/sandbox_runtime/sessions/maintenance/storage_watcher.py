@@ -7,13 +7,16 @@ uploads are refused elsewhere; this watcher stops executions in sessions that gr
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
 from sandbox_runtime.model import StorageKind
 from sandbox_runtime.sessions.deps import SessionDeps
-from sandbox_runtime.sessions.executions.executor import Executor
 from sandbox_runtime.sessions.maintenance.storage import measure
 from sandbox_runtime.sessions.registry import LiveSession
 from sandbox_runtime.workspace.ledger import PLATFORM
+
+if TYPE_CHECKING:
+    from sandbox_runtime.sessions.executions.executor import Executor
 
 WATCH_EVERY_S = 1.0
 STOPPED = "it was stopped: no storage is left"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sandbox_runtime import timestamps
 from sandbox_runtime.errors import Conflict, NotFound, SandboxError
@@ -17,9 +18,11 @@ from sandbox_runtime.model.health import CheckKind, Health, HealthCheck, HealthS
 from sandbox_runtime.sessions import machine
 from sandbox_runtime.sessions.audit import entry
 from sandbox_runtime.sessions.deps import SessionDeps
-from sandbox_runtime.sessions.lifecycle.lifecycle import Lifecycle
 from sandbox_runtime.sessions.maintenance import health
 from sandbox_runtime.sessions.registry import LiveSession
+
+if TYPE_CHECKING:
+    from sandbox_runtime.sessions.lifecycle.lifecycle import Lifecycle
 
 ACTOR = "supervisor"
 BROKEN = "its environment broke"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sandbox_runtime.model import Node
 from sandbox_runtime.model.limits import MIB
-from sandbox_runtime.sessions.deps import SessionDeps
+
+if TYPE_CHECKING:
+    from sandbox_runtime.sessions.deps import SessionDeps
 
 
 class LocalNodes:

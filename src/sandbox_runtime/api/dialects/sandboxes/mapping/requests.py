@@ -19,7 +19,7 @@ from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.languages.detection import detect_language
 from sandbox_runtime.model import Dependency, ExecutionKind, Resources
 from sandbox_runtime.quantities import parse_bytes, parse_cpu
-from sandbox_runtime.sessions import ExecutionSpec, SessionSpec
+from sandbox_runtime.sessions.specs import ExecutionSpec, SessionSpec
 
 WORKSPACE = "/workspace"
 DEFAULT_IMAGE = "ubuntu:22.04"
