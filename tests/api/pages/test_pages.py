@@ -50,6 +50,16 @@ async def test_no_link_between_pages_is_broken(client: Client) -> None:
             assert answer.status_code < 400, f"{name}: {target}"
 
 
+async def test_the_pictures_of_a_page_are_served(client: Client) -> None:
+    page = (await client.get("/SandboxFusion/architecture")).text
+    sources = re.findall(r'<img src="([^"]+)"', page)
+    assert len(sources) == 2
+    for source in sources:
+        answer = await client.get(f"/SandboxFusion/{source}")
+        assert answer.status_code == 200 and answer.headers["content-type"].startswith("image/svg+xml")
+    assert (await client.get("/SandboxFusion/pictures/../start.svg")).status_code == 404
+
+
 async def test_links_within_a_page_lead_to_a_heading(client: Client) -> None:
     page = (await client.get("/SandboxFusion/reference/http/control-plane")).text
     wanted, named = set(re.findall(r'href="#([^"]+)"', page)), set(re.findall(r' id="([^"]+)"', page))

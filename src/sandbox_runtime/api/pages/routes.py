@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from sandbox_runtime.api.pages.documentation import Documentation, docs_folder
-from sandbox_runtime.api.pages.security_headers import APP_POLICY, DOCUMENT_POLICY, asset, page, script_policy
+from sandbox_runtime.api.pages.security_headers import APP_POLICY, DOCUMENT_POLICY, PICTURE_POLICY, asset, page, script_policy
 
 DOCS, PLAYGROUND = "/SandboxFusion", "/playground"
 _HERE = Path(__file__).parent
@@ -37,7 +37,9 @@ def router() -> APIRouter:
     pages.add_route("/", index, include_in_schema=False)
     for address in (DOCS, PLAYGROUND):
         pages.add_route(address, _redirect_to_folder, include_in_schema=False)
-    pages.add_route(f"{DOCS}/{{name:path}}", partial(_document, Documentation(docs_folder())), include_in_schema=False)
+    pictures = {f"pictures/{path.name}": path.read_bytes() for path in sorted((docs_folder() / "pictures").glob("*.svg"))}
+    document = partial(_document, Documentation(docs_folder()), pictures)
+    pages.add_route(f"{DOCS}/{{name:path}}", document, include_in_schema=False)
     files = {path.name: path.read_bytes() for path in sorted((_HERE / "playground").iterdir()) if path.suffix in _TYPES}
     pages.add_route(f"{PLAYGROUND}/{{name:path}}", partial(_playground, files), include_in_schema=False)
     return pages
@@ -52,10 +54,12 @@ async def _redirect_to_folder(request: Request) -> Response:
     return RedirectResponse(f"{request.url.path.rpartition('/')[2]}/", 307)
 
 
-async def _document(documentation: Documentation, request: Request) -> Response:
+async def _document(documentation: Documentation, pictures: dict[str, bytes], request: Request) -> Response:
     name = request.path_params["name"]
     if name == "docs.css":
         return asset((_HERE / "docs.css").read_bytes(), "text/css", DOCUMENT_POLICY)
+    if name in pictures:
+        return asset(pictures[name], _TYPES[".svg"], PICTURE_POLICY)
     html = documentation.find(name)
     return _not_found() if html is None else page(html, DOCUMENT_POLICY)
 
